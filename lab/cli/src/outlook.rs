@@ -11,7 +11,7 @@ use lab_family::Unit;
 use lab_record::{Folder, Machine, RunFile};
 use lab_report::Column::{Any, Words};
 use lab_report::{Entry, Forecast, Planned, Table, forecast};
-use lab_site::records::load;
+use lab_site::records::{load, over};
 
 use crate::{paths::Paths, plan::Prepared};
 
@@ -40,7 +40,10 @@ pub(crate) fn outlook(prepared: &Prepared, paths: &Paths) -> Option<String> {
         Some((folder, forecast(frame, &planned, lab_families::ALL).ok()?))
     });
     Some(match forecasts {
-        Some((folder, forecasts)) => told(&paths.shown(folder), &forecasts),
+        Some((folder, forecasts)) => {
+            let over = over_sessions(folder).unwrap_or_default();
+            format!("{}{over}", told(&paths.shown(folder), &forecasts))
+        }
         None => {
             let shorter =
                 if written.profile.contains_key(QUICK) { ", or with --quick" } else { "" };
@@ -83,6 +86,18 @@ fn told(record: &str, forecasts: &[Forecast]) -> String {
          seconds.{apart}\n\n{}",
         table.markdown()
     )
+}
+
+/// What is known over the sessions that the record is one of, if it is.
+fn over_sessions(folder: &Path) -> Option<String> {
+    let of = RunFile::read(folder).ok().filter(|file| file.session.is_some())?.experiment;
+    let beside = with_run_file(folder.parent()?, 1).into_iter();
+    let is_one = |folder: &PathBuf| {
+        RunFile::read(folder).is_ok_and(|file| file.session.is_some() && file.experiment == of)
+    };
+    let sessions: Vec<PathBuf> = beside.filter(is_one).collect();
+    let lines = over::where_to_spend(&sessions).ok().filter(|lines| !lines.is_empty())?;
+    Some(format!("\nOver its {} sessions:\n\n{lines}", sessions.len()))
 }
 
 /// The folders of this machine's records of an experiment: finished sweeps first, then those of the

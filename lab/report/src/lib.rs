@@ -59,7 +59,7 @@ pub use frame::{Frame, Row, is_analysed};
 pub use json::json;
 pub use measure::Measured;
 pub use opening::{day, question};
-pub use over::{next, over};
+pub use over::{next, over, spend};
 pub use page::{Page, method};
 pub use reading::Reading;
 pub use records::{Unbelievable, believable};

@@ -6,6 +6,7 @@
 
 mod machines;
 mod next;
+mod spend;
 
 use std::{
     borrow::Cow,
@@ -29,6 +30,7 @@ use crate::tables::{Entry, Table, show_with_ends};
 
 use machines::{Machines, OnMachines};
 pub use next::next;
+use spend::Cost;
 
 /// Values by cell and block.
 type Values = BTreeMap<PairKey, f64>;
@@ -41,6 +43,8 @@ struct Line {
     over: OverSessions,
     /// `None` where all sessions were on one machine.
     machines: Option<OnMachines>,
+    /// `None` where the blocks answer.
+    cost: Option<Cost>,
     outcome: Outcome,
     why: Option<String>,
 }
@@ -64,6 +68,15 @@ pub fn over(studies: &[Study]) -> Option<String> {
     let told = questions.iter().filter(|question| !question.lines.is_empty());
     let tables: Vec<String> = told.map(Question::table).collect();
     (!tables.is_empty()).then(|| tables.concat())
+}
+
+/// How well each question is known over the sessions, and where more time is spent best, a line
+/// each; empty where nothing that was declared was measured in two sessions.
+pub fn spend(studies: &[Study]) -> String {
+    let line = |question: &Question| {
+        Some(format!("* {}: {}\n", question.title, question.where_to_spend()?))
+    };
+    questions(studies).iter().filter_map(line).collect()
 }
 
 /// Every declared comparison and contrast, in their order.
@@ -102,10 +115,11 @@ fn of_comparison<'s>(studies: &'s [Study], asked: &'s Comparison) -> Question<'s
     let alpha = analysis.alpha / candidates.len().max(1) as f64;
     let all = candidates.iter().map(|name| (*name, alpha, false));
     for (name, alpha, is_control) in all.chain(twins.map(|(twin, _)| (twin, AA_LEVEL, true))) {
-        let values = studies.iter().map(|study| {
-            [name, analysis.reference.as_str()].map(|variant| study.values(asked, variant))
-        });
-        question.add(name, is_control, &values.collect::<Vec<_>>(), alpha);
+        let sides = [name, analysis.reference.as_str()];
+        let values = studies.iter().map(|study| sides.map(|side| study.values(asked, side)));
+        let values: Vec<[Values; 2]> = values.collect();
+        let cost = Cost::of(studies, sides, &values);
+        question.add(name, is_control, (&values, cost), alpha);
     }
     question.judge();
     question
@@ -128,7 +142,9 @@ fn of_contrast<'s>(studies: &'s [Study], one: &Contrast) -> Question<'s> {
     let values = studies
         .iter()
         .map(|study| sides.each_ref().map(|side| study.values_of_level(one, side, &one.variant)));
-    question.add(&one.id, false, &values.collect::<Vec<_>>(), alpha);
+    let values: Vec<[Values; 2]> = values.collect();
+    let cost = Cost::of(studies, [&one.variant; 2], &values);
+    question.add(&one.id, false, (&values, cost), alpha);
     question.judge();
     question
 }
@@ -156,13 +172,19 @@ fn pairs(sessions: &[[Values; 2]]) -> Vec<(usize, f64)> {
 }
 
 impl Question<'_> {
-    fn add(&mut self, name: &str, is_control: bool, sessions: &[[Values; 2]], alpha: f64) {
+    fn add(
+        &mut self,
+        name: &str,
+        is_control: bool,
+        (sessions, cost): (&[[Values; 2]], Option<Cost>),
+        alpha: f64,
+    ) {
         let pairs = pairs(sessions);
         let over = over_sessions(&pairs, sessions.len(), alpha);
         if over.over.is_some() {
             let machines = self.machines.judged(&pairs, alpha);
             let (name, outcome) = (name.to_owned(), Outcome::CannotTell);
-            self.lines.push(Line { name, is_control, over, machines, outcome, why: None });
+            self.lines.push(Line { name, is_control, over, machines, cost, outcome, why: None });
         }
     }
 
@@ -248,7 +270,7 @@ impl Question<'_> {
             Scale::Ratio => format!("{} %", 100.0 * self.asked.margin),
             Scale::Difference => self.size(self.asked.margin),
         };
-        let spend = self.where_to_spend().unwrap_or_default();
+        let spend = self.where_to_spend().map(|said| format!("\n{said}\n")).unwrap_or_default();
         let machines = self.machines.table(self);
         format!("{}, margin {margin}\n\n{}{spend}{machines}\n", self.title, table.markdown())
     }
@@ -256,23 +278,6 @@ impl Question<'_> {
     fn is_off_over_machines(&self) -> bool {
         let mut controls = self.lines.iter().filter(|line| line.is_control);
         controls.any(|line| line.machines.as_ref().is_some_and(OnMachines::leaves_out_0))
-    }
-
-    /// What more rounds in each session would buy, and what more sessions, for the candidate that
-    /// is known least.
-    fn where_to_spend(&self) -> Option<String> {
-        let width = |line: &&Line| line.over.half_width(1, 1).unwrap_or_default();
-        let candidates = self.lines.iter().filter(|line| !line.is_control);
-        let least = candidates.max_by(|a, b| width(a).total_cmp(&width(b)))?;
-        let with = |sessions, pairs| Some(self.size(least.over.half_width(sessions, pairs)?));
-        Some(format!(
-            "\n`{}` is known to ±{}; to ±{} with twice the rounds in each session, ±{} with twice \
-             the sessions.\n",
-            least.name,
-            with(1, 1)?,
-            with(1, 2)?,
-            with(2, 1)?,
-        ))
     }
 }
 

@@ -100,6 +100,25 @@ impl OverSessions {
         self.over.as_ref().filter(|_| self.is_verdict)
     }
 
+    /// The part of the variance of a session's estimate that lies between sessions, from 0 to 1.
+    pub fn between(&self) -> Option<f64> {
+        let tau_squared = self.over.as_ref()?.tau.powi(2);
+        let variances: Vec<f64> = self.each.iter().map(|session| session.variance).collect();
+        Some(tau_squared / (tau_squared + mean(&variances)))
+    }
+
+    /// Pairs in a session for which a given width takes the least time, where a session costs so
+    /// much besides its pairs: √(cost of a session / cost of a pair × variance of pairs / τ²),
+    /// Kalibera and Jones (2013), equation 3. `None` where sessions are not seen to differ: then
+    /// pairs alone count.
+    pub fn cheapest(&self, session_cost: f64, pair_cost: f64) -> Option<f64> {
+        let tau_squared = self.over.as_ref()?.tau.powi(2);
+        let told = self.pairs.iter().find(|pairs| **pairs >= LEAST_PAIRS)?;
+        let of_a_pair = self.each.first()?.variance * *told as f64;
+        let best = (session_cost / pair_cost * of_a_pair / tau_squared).sqrt();
+        best.is_finite().then(|| best.max(LEAST_PAIRS as f64))
+    }
+
     /// The half-width of the interval with so many times the sessions and so many times the pairs
     /// in each, if sessions differ as these do. What more pairs buy is the variance within sessions
     /// alone: Kalibera and Jones (2013), "Rigorous Benchmarking in Reasonable Time", ISMM, section
@@ -171,6 +190,20 @@ mod tests {
         let alike = over_sessions(&pairs(&[0.1; 6], 8), 6, 0.05);
         let [now, more] = [1, 4].map(|times| alike.half_width(1, times).unwrap());
         assert!((now / more - 2.0).abs() < 1e-9, "only pairs carry variance here");
+    }
+
+    #[test]
+    fn the_cheapest_plan_weighs_what_a_session_costs() {
+        let offsets = [0.05, -0.05, 0.03, -0.03, 0.01, -0.01];
+        let found = over_sessions(&pairs(&offsets, 8), 6, 0.05);
+        let tau_squared = found.over.as_ref().unwrap().tau.powi(2);
+        let of_a_pair = 0.01_f64.powi(2) * 8.0 / 7.0;
+        let best = found.cheapest(900.0, 1.0).unwrap();
+        assert!((best - 30.0 * (of_a_pair / tau_squared).sqrt()).abs() < 1e-6, "{best}");
+        assert_eq!(found.cheapest(1.0, 1.0), Some(2.0), "a session of one pair tells nothing");
+        assert!(found.between().unwrap() > 0.95);
+        let alike = over_sessions(&pairs(&[0.1; 6], 8), 6, 0.05);
+        assert_eq!((alike.cheapest(900.0, 1.0), alike.between()), (None, Some(0.0)));
     }
 
     #[test]

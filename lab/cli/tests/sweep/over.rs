@@ -92,6 +92,10 @@ fn sessions_of_one_command_share_the_time_and_go_on_where_they_were_stopped() {
     run("3", "3");
     assert_eq!((found(1), found(3)), ((2, 4, 1, 2), (3, 3, 3, 2)), "none ran again");
     run("4-9", "6");
+    fs::rename(world.path("s"), world.path("results/s")).unwrap();
+    let plan = world.lab(&["plan", "experiments/e.toml"]).assert().code(0);
+    plan.stdout(contains("Over its 9 sessions:").and(contains(" with twice the sessions. ")));
+    fs::rename(world.path("results/s"), world.path("s")).unwrap();
     assert_eq!((found(4), found(9)), ((6, 2, 4, 2), (6, 2, 9, 2)), "two blocks at least");
 }
 

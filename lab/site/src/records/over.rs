@@ -7,7 +7,7 @@ use std::{
 
 use lab_console::Failure;
 use lab_record::{Machine, RunFile, VariantEntry};
-use lab_report::{Frame, Study, day, family_of, next, over};
+use lab_report::{Frame, Study, day, family_of, next, over, spend};
 
 use super::load;
 
@@ -36,6 +36,14 @@ pub fn put_together(dirs: &[PathBuf]) -> Result<Over, Failure> {
     })?;
     let text = format!("{}\n\n{tables}{READING}", head(&frames));
     Ok(Over { notes, text })
+}
+
+/// How well the questions are known over these sessions, and where more time is spent best.
+///
+/// # Errors
+/// As of [`put_together`].
+pub fn where_to_spend(dirs: &[PathBuf]) -> Result<String, Failure> {
+    Ok(spend(&studies(&fitting(dirs)?.0)?))
 }
 
 /// What the later sessions of an experiment found of what the earlier ones said.
