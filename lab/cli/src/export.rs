@@ -33,6 +33,9 @@ pub(crate) struct ExportArgs {
     /// reports/tr115-sim; of its tables those that a page links to or that FOLDER had
     #[arg(required_unless_present = "numbers", conflicts_with = "numbers")]
     to: Option<PathBuf>,
+    /// Of the record alone, without pages and pictures: sessions are read by what holds over them
+    #[arg(long, conflicts_with = "numbers")]
+    bare: bool,
     /// Print a row for each analysed run, with every metric
     #[arg(long, group = "numbers")]
     csv: bool,
@@ -54,13 +57,13 @@ pub(crate) struct ExportArgs {
 pub(crate) fn export(args: &ExportArgs, paths: Option<&Paths>) -> Result<Exit, Failure> {
     let from = paths.map_or_else(|| args.from.clone(), |paths| paths.results(&args.from));
     match &args.to {
-        Some(to) => copy(&from, &to_make(paths, to))?,
+        Some(to) => copy(&from, &to_make(paths, to), args.bare)?,
         None => numbers(args, &from, paths)?,
     }
     Ok(Exit::Success)
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+fn copy(from: &Path, to: &Path, bare: bool) -> Result<(), Failure> {
     // What is no record, or none that can be read, has no files of ours.
     let before = make(to).map(|report| names(&report)).unwrap_or_default();
     let redacted = load::results(from)?.export(to, slim)?;
@@ -68,6 +71,12 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
         eprintln!("hosts, paths and variables were left out of {redacted} lines of the copy");
     }
     let results = load::results(to)?;
+    let place = Place { out: to, record: to, heads: results.heads(), replaces: true };
+    if bare {
+        write(place, &[])?;
+        println!("{}", to.display());
+        return Ok(());
+    }
     let report = make(to)?;
     // What nobody links to follows from the record, and its hash says what it was.
     let is_kept = |name: &&String| tables::is_linked(&report, name) || Folder::at(to).has(name);
@@ -79,7 +88,6 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
             Failure::files(format!("cannot replace {}: {error}", to.join(old).display()))
         })?;
     }
-    let place = Place { out: to, record: to, heads: results.heads(), replaces: true };
     let mut files = with_pictures(&report, true);
     files.retain(|(name, _)| !report.tables.contains_key(name) || kept.contains(name));
     files.push((tables::HASHES.to_owned(), tables::hashes(&report).into_bytes()));
