@@ -15,7 +15,7 @@ use crate::reading::Reading;
 use crate::study::Runs;
 use crate::study::Study;
 use crate::tables::show_with_ends;
-use crate::tables::{Entry, Table, show, show_percent};
+use crate::tables::{Entry, Table, several, show, show_percent};
 
 /// An expectation with what was measured and what may be said.
 pub struct Judged<'a> {
@@ -100,7 +100,8 @@ fn untestable(study: &Study, expectation: &Expectation) -> Option<String> {
 
 fn short(measured: &Measured) -> Option<String> {
     let reading = measured.reading.as_ref().filter(|reading| reading.low_high.is_none())?;
-    Some(format!("{} blocks give no interval", reading.n))
+    let gives = if reading.n == 1 { "gives" } else { "give" };
+    Some(format!("{} {gives} no interval", several(reading.n, "block")))
 }
 
 fn of_contrast(study: &Study, expectation: &Expectation, id: &str, evidence: &mut Evidence) {
