@@ -152,3 +152,19 @@ fn threads_that_wait_and_agents_that_move_are_told_where_records_have_them() {
     let old = read(&frame);
     assert!(told.iter().all(|name| !header(&old, "costs.tsv").contains(name)));
 }
+
+#[test]
+fn a_record_without_instants_has_no_picture_of_them() {
+    let mut frame = frame_of(EXPERIMENT);
+    let drawn = |frame: &Frame| -> Vec<String> {
+        read(frame).figures.into_iter().map(|figure| figure.file).collect()
+    };
+    let of_instants = ["efficiency.svg", "tokens.svg", "timeline.svg"];
+    assert!(of_instants.iter().all(|file| drawn(&frame).contains(&(*file).to_owned())));
+    for row in &mut frame.rows {
+        let is_instant = |name: &str| name.starts_with("agent_") || name.starts_with("call_");
+        row.samples.columns.retain(|name, _| !is_instant(name) || name == "call_tokens");
+    }
+    assert!(!drawn(&frame).iter().any(|file| of_instants.contains(&file.as_str())));
+    assert!(read(&frame).tables.contains_key("tokens.tsv"));
+}

@@ -17,7 +17,11 @@ use crate::runtimes::samples::delivery_lag_ns;
 const BODY_STEPS: u32 = 200;
 const TAIL: [f64; 4] = [0.998, 0.999, 0.9999, 1.0];
 
+/// Nothing where a slimmed record of crowds keeps no agent's time.
 pub(crate) fn efficiency(study: &Study, page: &mut Page) {
+    if concurrent(study).all(|one| one.value("efficiency_as_published").is_none()) {
+        return;
+    }
     let configs = configurations(study);
     let groups = by_variant(study, |_| true);
     let runs = groups.iter().flat_map(|group| {
@@ -111,12 +115,12 @@ pub(crate) fn tokens(study: &Study, page: &mut Page) {
             Words("", "time_scale", &|of| of.time_scale()),
         ],
     );
+    // Of a panel without a point nothing is drawn, nor is the other one.
+    let has_streams = concurrent(study).any(|one| one.value("tokens_per_s_stream").is_some());
+    let scale = scale_of(concurrent(study));
+    let what = "Tokens per second by cell, medians over runs";
     page.chapter(Chapter {
-        figure: Some((
-            ("tokens", "tokens.gp"),
-            "Tokens per second by cell, medians over runs",
-            &scale_of(concurrent(study)),
-        )),
+        figure: has_streams.then_some((("tokens", "tokens.gp"), what, &scale)),
         ..Chapter::beside("tokens", "Tokens per second, medians by cell", table)
     });
 }
