@@ -120,13 +120,24 @@ fn files(root: &Path) -> io::Result<Vec<String>> {
                 continue;
             } else if kind.is_dir() {
                 folders.push(path);
-            } else if kind.is_file() {
+            } else if kind.is_file() && !is_built(root, &relative) {
                 found.push(relative);
             }
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// Whether a variant's `build` made it. Where the variant went away, as `git stash -u` lets it, what it
+/// built is left alone in its folder.
+fn is_built(root: &Path, path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    let [family, name, file] = parts[..] else { return false };
+    let rest = file.strip_prefix(&format!("{family}-{name}"));
+    let has = |file: &str| root.join(family).join(name).join(file).is_file();
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        && (has("build") || !has("variant.toml"))
 }
 
 /// The entries of .gitignore, all of which begin at the root here, without their slashes.

@@ -125,3 +125,24 @@ fn the_versions_experiment_runs_one_program_on_two_versions() {
     // The manifest lies one folder higher from there.
     assert_eq!(copy.replace("\"../../variant.toml\"", "\"../variant.toml\""), today);
 }
+
+#[test]
+fn what_a_variant_built_is_no_file_of_the_repository_with_it_or_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "").unwrap();
+    };
+    write(".gitignore");
+    // A variant that is compiled, one that is a text, and one that was put away.
+    for path in ["f/c/variant.toml", "f/c/build", "f/c/f-c", "f/c/f-c.exe"] {
+        write(path);
+    }
+    for path in ["f/text/variant.toml", "f/text/f-text", "f/gone/f-gone"] {
+        write(path);
+    }
+    let kept = [".gitignore", "f/c/build", "f/c/variant.toml", "f/text/f-text"];
+    let kept = [&kept[..], &["f/text/variant.toml"]].concat();
+    assert_eq!(Repository::at(folder.path()).files(), kept);
+}
