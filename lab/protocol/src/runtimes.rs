@@ -25,7 +25,8 @@
 //! `involuntary_switches`, `rss_high_water_bytes`, `threads` (at the last token); where a runtime
 //! tells how many tasks wait in its own queue `queue_depth_max`, `queue_depth_sum` and
 //! `queue_depth_samples` (readings, one whenever bytes come); where a runtime can read through it
-//! `io_uring` (1 where it does, 0 where the kernel does not permit it).
+//! `io_uring` (1 where it does, 0 where the kernel does not permit it); where agents drop replies
+//! and a runtime counts all its tasks `leaked_tasks` (alive when the agents are done).
 
 use serde::{Deserialize, Serialize};
 
@@ -151,6 +152,7 @@ pub mod names {
         INGEST_END_NS = "ingest_end_ns",
         IO_URING = "io_uring",
         INVOLUNTARY_SWITCHES = "involuntary_switches",
+        LEAKED_TASKS = "leaked_tasks",
         PROCESS_START_NS = "process_start_ns",
         QUEUE_DEPTH_MAX = "queue_depth_max",
         QUEUE_DEPTH_SAMPLES = "queue_depth_samples",

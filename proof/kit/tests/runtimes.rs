@@ -256,6 +256,8 @@ fn a_reply_is_dropped_as_asked_or_the_variant_says_that_it_drops_none() {
         assert_eq!([dropped[2]; 2], [column("call_end_ns")[2], column("agent_end_ns")[1]]);
         assert!(column("call_last_token_ns")[2] <= dropped[2], "{name}");
         assert_eq!(column("call_eval_count"), [40, 25, -1], "{name}");
+        let tasks = outcome.counters.get("leaked_tasks");
+        assert!(tasks.is_none_or(|tasks| *tasks == 0), "{name}: {tasks:?} tasks are left");
     }
 }
 

@@ -4,10 +4,18 @@ use lab_protocol::runtimes::names;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
 
 use lab_variant::{cpu_ns, high_water_bytes, kernel_number, now_ns, usage};
 
+use crate::AgentLog;
 use crate::queue::Queue;
+
+/// How often, and after how long each time, tasks are counted until none is left: they are told of
+/// a drop by waking up.
+const COUNTS: usize = 100;
+const BETWEEN_COUNTS: Duration = Duration::from_millis(1);
 
 /// Readings of one process, shared by all its agents.
 #[derive(Debug)]
@@ -18,6 +26,7 @@ pub struct Meter {
     last: Mutex<LastToken>,
     queue: Queue,
     io_uring: OnceLock<bool>,
+    leaked_tasks: OnceLock<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -36,6 +45,7 @@ impl Meter {
             last: Mutex::default(),
             queue: Queue::default(),
             io_uring: OnceLock::new(),
+            leaked_tasks: OnceLock::new(),
         }
     }
 
@@ -48,6 +58,21 @@ impl Meter {
     /// whenever bytes come.
     pub fn watch_queue(&self, depth: impl Fn() -> usize + Send + Sync + 'static) {
         self.queue.watch(depth);
+    }
+
+    /// A runtime whose threads go on by themselves says here how its tasks are counted, when its
+    /// agents are done and what they shared is gone. It is asked only where one dropped a reply.
+    pub fn count_tasks_left(&self, logs: &[AgentLog], alive: impl Fn() -> usize) {
+        let mut calls = logs.iter().flat_map(|log| &log.calls);
+        if calls.any(|call| call.dropped_ns >= 0) {
+            for _ in 0..COUNTS {
+                if alive() == 0 {
+                    break;
+                }
+                sleep(BETWEEN_COUNTS);
+            }
+            self.leaked_tasks.get_or_init(|| alive() as u64);
+        }
     }
 
     /// Bytes came.
@@ -95,7 +120,9 @@ impl Meter {
         ];
         let own = own.map(|(name, value)| (name, u64::try_from(value).unwrap_or(0)));
         let io_uring = self.io_uring.get().map(|&is_used| (names::IO_URING, u64::from(is_used)));
-        let all = own.into_iter().chain(self.queue.counters()).chain(io_uring);
+        let leaked_tasks = self.leaked_tasks.get().map(|&tasks| (names::LEAKED_TASKS, tasks));
+        let told = self.queue.counters().into_iter().chain(io_uring).chain(leaked_tasks);
+        let all = own.into_iter().chain(told);
         all.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
@@ -107,6 +134,7 @@ fn threads() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CallLog;
 
     #[test]
     fn the_first_token_is_read_once_and_the_last_one_again() {
@@ -121,5 +149,21 @@ mod tests {
         assert!(counters["cpu_total_ns"] >= counters["cpu_startup_ns"]);
         assert!(counters["threads"] >= 1);
         assert!(counters["rss_high_water_bytes"] > 100_000);
+    }
+
+    #[test]
+    fn tasks_are_left_that_do_not_end_in_time_after_a_drop() {
+        let calls = |dropped_ns| vec![CallLog { dropped_ns, ..CallLog::new(1) }];
+        let of = |dropped_ns| [AgentLog { calls: calls(dropped_ns), ..AgentLog::default() }];
+        let left = |dropped_ns, alive: &dyn Fn() -> usize| {
+            let meter = Meter::start();
+            meter.count_tasks_left(&of(dropped_ns), alive);
+            meter.counters().get("leaked_tasks").copied()
+        };
+        assert_eq!(left(-1, &|| 2), None);
+        assert_eq!(left(5, &|| 2), Some(2));
+        let alive = std::cell::Cell::new(3_usize);
+        let ends = || alive.replace(alive.get().saturating_sub(1));
+        assert_eq!(left(5, &ends), Some(0));
     }
 }

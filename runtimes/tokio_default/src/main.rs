@@ -18,7 +18,9 @@ fn main() -> ExitCode {
     variant_main(&IDENTITY, |workload, meter| {
         // What `#[tokio::main]` expands to.
         let runtime = Runtime::new().map_err(RunError::setup)?;
-        runtime.block_on(run(workload, meter))
+        let logs = runtime.block_on(run(workload, Arc::clone(&meter)))?;
+        meter.count_tasks_left(&logs, || runtime.metrics().num_alive_tasks());
+        Ok(logs)
     })
 }
 

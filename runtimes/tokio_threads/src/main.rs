@@ -18,7 +18,10 @@ const IDENTITY: Identity = Identity::of(include_str!("../variant.toml"));
 fn main() -> ExitCode {
     variant_main(&IDENTITY, |workload, meter| {
         let runtime = Builder::new_multi_thread().enable_all().build();
-        runtime.map_err(RunError::setup)?.block_on(run(workload, meter))
+        let runtime = runtime.map_err(RunError::setup)?;
+        let logs = runtime.block_on(run(workload, Arc::clone(&meter)))?;
+        meter.count_tasks_left(&logs, || runtime.metrics().num_alive_tasks());
+        Ok(logs)
     })
 }
 

@@ -134,6 +134,11 @@ pub(crate) const METRICS: &[Metric] = &[
         "Dropped replies whose connection outlived them or the last agent.",
     ),
     lower(
+        ("leaked_tasks", "leaked tasks"),
+        Count,
+        "Counter: the runtime's tasks that outlive the last agent, where replies are dropped.",
+    ),
+    lower(
         ("descriptors_left", "leaked descriptors"),
         Count,
         "Counter: open after the client's run and not before it.",

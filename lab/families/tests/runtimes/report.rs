@@ -63,6 +63,7 @@ fn every_metric_of_the_table_is_measured() {
         row.run.counters.insert("cpu_total_ns".into(), 1_000_000);
         row.run.counters.insert("server_pacing_error_p50_ns".into(), 1_000);
         row.run.counters.insert("descriptors_left".into(), 0);
+        row.run.counters.insert("leaked_tasks".into(), 0);
         // Agents come when they were to, and each call is dropped at its last token.
         for (name, like) in [
             ("agent_due_ns", "agent_start_ns"),

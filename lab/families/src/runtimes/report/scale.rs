@@ -21,13 +21,14 @@ const COSTS: [(&str, &str); 9] = [
 ];
 
 /// Of sweeps alone in which agents drop replies or come one after another.
-const FURTHER: [(&str, &str); 6] = [
+const FURTHER: [(&str, &str); 7] = [
     ("first token since the intended start (P50)", "ttft_due_p50_ns"),
     ("(P99)", "ttft_due_p99_ns"),
     ("time to release a socket (P50)", "release_p50_ns"),
     ("(P99)", "release_p99_ns"),
     ("tokens after a drop", "tokens_after_drop"),
     ("leaked sockets", "leaked_sockets"),
+    ("leaked tasks", "leaked_tasks"),
 ];
 
 /// Only of sweeps that ask for goodput: they are about scale.
