@@ -46,6 +46,17 @@ fn one_each() -> Vec<(&'static dyn Family, String)> {
     families().into_iter().map(of).collect()
 }
 
+/// Gives an experiment the files that it names.
+fn attach(experiment: &mut Experiment) {
+    let Some((_, path)) = experiment.section.attachment() else { return };
+    let path = root().join("experiments").join(path);
+    experiment.section.attach(&fs::read_to_string(&path).unwrap()).unwrap();
+    for (_, file) in experiment.section.further_files() {
+        let text = fs::read_to_string(path.with_file_name(&file)).unwrap();
+        experiment.section.take_file(&file, &text).unwrap();
+    }
+}
+
 #[test]
 fn every_cell_has_a_level_for_every_default_and_is_planned_once_a_block() {
     let texts = texts();
@@ -58,10 +69,7 @@ fn every_cell_has_a_level_for_every_default_and_is_planned_once_a_block() {
             {
                 experiment = experiment.with_profile(profile).unwrap();
             }
-            if let Some((_, path)) = experiment.section.attachment() {
-                let attached = fs::read_to_string(root().join("experiments").join(path)).unwrap();
-                experiment.section.attach(&attached).unwrap();
-            }
+            attach(&mut experiment);
             let plan = plan(&experiment, &manifests(&root(), experiment.family.name())).unwrap();
             let defaults = experiment.section.defaults();
             let mut seen = BTreeSet::new();
@@ -101,10 +109,7 @@ fn a_question_of_ones_own_begins_with_the_cells_that_answer_it() {
             let lines = text.lines().count();
             assert!(lines < 240, "{place}: {lines} lines\n{text}");
             let mut own = Experiment::parse(&file, &text, &families()).unwrap();
-            if let Some((_, path)) = own.section.attachment() {
-                let attached = fs::read_to_string(root().join("experiments").join(path)).unwrap();
-                own.section.attach(&attached).unwrap();
-            }
+            attach(&mut own);
             let plan = plan(&own, &manifests(&root(), own.family.name()));
             let plan = plan.unwrap_or_else(|error| panic!("{place}: {error}\n{text}"));
             assert!(plan.runs.iter().any(|run| !run.warmup), "{place} runs nothing\n{text}");
@@ -130,10 +135,7 @@ fn the_control_of_rounds_is_the_reference() {
     for (file, text) in texts().iter().filter(|(_, text)| text.contains("\n[analysis.rounds]")) {
         let planned = |text: &str| {
             let mut experiment = Experiment::parse(file, text, &families()).unwrap();
-            if let Some((_, path)) = experiment.section.attachment() {
-                let attached = fs::read_to_string(root().join("experiments").join(path)).unwrap();
-                experiment.section.attach(&attached).unwrap();
-            }
+            attach(&mut experiment);
             plan(&experiment, &manifests(&root(), experiment.family.name()))
         };
         let line = text.lines().find(|line| line.starts_with("twin = ")).unwrap();

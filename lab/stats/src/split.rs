@@ -26,12 +26,12 @@ pub struct Replayed<'a> {
 
 /// Parts of the variance, in this order: trace, server, runtime, trace and runtime together (what a
 /// runtime does with one trace and not with others), residue.
-pub const PARTS: [&str; 5] = ["trace", "server", "runtime", "trace x runtime", "residue"];
+pub const PARTS: [&str; 5] = ["trace", "server", "runtime", "trace_and_runtime", "residue"];
 
 /// The share of one part, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// Its estimate; all five sum to 1 where none was below 0 by chance.
+    /// Its estimate; all five sum to 1.
     pub share: f64,
     /// The ends of its interval.
     pub low: f64,
@@ -66,6 +66,8 @@ pub fn split(runs: &[Replayed], confidence: f64) -> Option<[Part; 5]> {
         parts(&kept)
     };
     let without: Vec<[f64; 5]> = blocks.iter().map(without).collect::<Option<_>>()?;
+    // One that chance made less than 0 is 0, and the others are shares of what is then there.
+    let total: f64 = whole.iter().map(|share| share.max(0.0)).sum();
     let t = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(0.5 + confidence / 2.0);
     Some(std::array::from_fn(|part| {
         let pseudo: Vec<f64> =
@@ -73,7 +75,7 @@ pub fn split(runs: &[Replayed], confidence: f64) -> Option<[Part; 5]> {
         let (middle, error) = (mean(&pseudo), (sample_variance(&pseudo) / n).sqrt());
         let within = |share: f64| share.clamp(0.0, 1.0);
         let [low, high] = [middle - t * error, middle + t * error].map(within);
-        let share = within(whole[part]);
+        let share = whole[part].max(0.0) / total;
         Part { share, low: low.min(share), high: high.max(share) }
     }))
 }

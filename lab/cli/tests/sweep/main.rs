@@ -15,6 +15,7 @@ mod left_behind;
 mod noise;
 mod over;
 mod plan;
+mod replay;
 mod runtimes;
 mod sayings;
 mod schedulers;

@@ -14,6 +14,7 @@ mod pictures;
 mod pooled;
 mod published;
 mod scale;
+mod split;
 mod spread;
 mod timeline;
 mod variance;
@@ -25,7 +26,7 @@ use lab_record::{Comparison, Run, RunFile, Samples, VariantEntry};
 use lab_report::{FamilyReport, Frame, Line, Measured, Page, Row, Study};
 use toml::Table;
 
-use crate::runtimes::{Runtimes, choose, metrics, slim};
+use crate::runtimes::{Runtimes, choose, metrics, slim, table};
 
 impl FamilyReport for Runtimes {
     fn measure<'a>(
@@ -40,6 +41,7 @@ impl FamilyReport for Runtimes {
     fn chapters(&self, study: &Study, page: &mut Page) {
         published::write(study, page);
         lesson::write(study, page);
+        split::write(study, page);
         spread::write(study, page);
         loss::write(study, page);
         costs::write(study, page);
@@ -54,6 +56,11 @@ impl FamilyReport for Runtimes {
 
     fn premise(&self, study: &Study) -> Option<String> {
         let paced = study.section.get("servers").and_then(toml::Value::as_str) == Some("paced");
+        if paced && !table::traces(&study.frame.run_file.attachments).is_empty() {
+            let replayed = "**Recorded replies**, sent anew by a simulated server: what a server \
+                            did is an input, not a finding.";
+            return Some(replayed.to_owned());
+        }
         let simulated = || {
             "**Simulated servers** send each token when their table says: contention is an input, \
              not a finding. Real servers: `reports/tr115-ollama`."
@@ -63,7 +70,7 @@ impl FamilyReport for Runtimes {
     }
 
     fn answer(&self, study: &Study) -> Option<String> {
-        lesson::answer(study)
+        lesson::answer(study).or_else(|| split::answer(study))
     }
 
     fn run_facts(&self, study: &Study) -> Vec<String> {
