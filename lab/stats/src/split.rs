@@ -46,8 +46,8 @@ pub struct Part {
 /// trace and before the runtime, so what both could explain is not the runtime's. From each sum
 /// goes what chance alone gives it, its degrees of freedom times the residual mean square: by
 /// expected mean squares with fixed effects, Searle, Casella and McCulloch (1992), Variance
-/// Components, chapter 4; as omega squared, Hays (1963), Statistics for Psychologists. Intervals are
-/// of the jackknife over blocks, Arvesen and Schmitz (1970), Biometrics 26(4), pp. 677-686, for
+/// Components, chapter 4; as omega squared, Hays (1963), Statistics for Psychologists. Intervals
+/// are of the jackknife over blocks, Arvesen and Schmitz (1970), Biometrics 26(4), pp. 677-686, for
 /// these traces and these runtimes.
 ///
 /// `None` of unusable or equal values, of one trace or runtime, of fewer than three blocks, and

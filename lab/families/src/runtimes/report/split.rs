@@ -48,8 +48,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
                 time. Shares of the variance, between runs, of each metric's logarithm: the \
                 trace's; the server's, as far as its own pacing error in a run tells; the \
                 runtime's; what a runtime does on one trace alone; and what is left. What chance \
-                gives a part is taken off. Intervals: 95 %, by the jackknife over blocks, for these \
-                traces and runtimes (`lab/stats/src/split.rs`).";
+                gives a part is taken off. Intervals: 95 %, by the jackknife over blocks, for \
+                these traces and runtimes (`lab/stats/src/split.rs`).";
     page.chapter(Chapter {
         heading: "Where the variance comes from",
         text,
@@ -59,8 +59,8 @@ pub(crate) fn write(study: &Study, page: &mut Page) {
     });
 }
 
-/// "Of the variance of the time between tokens, between runs, 97 % (96 … 98) is the trace's and 0.2 %
-/// (0.1 … 0.3) the runtime's; …"
+/// "Of the variance of the time between tokens, between runs, 97 % (96 … 98) is the trace's and
+/// 0.2 % (0.1 … 0.3) the runtime's; …"
 pub(super) fn answer(study: &Study) -> Option<String> {
     let (_, late) = METRICS.iter().find(|(metric, _)| *metric == ASKED)?;
     let (parts, runs) = parts(study, ASKED, late)?;
