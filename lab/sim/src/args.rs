@@ -236,15 +236,16 @@ fn serve_flags(listeners: Vec<TcpListener>, args: SimArgs) -> anyhow::Result<()>
         tokens_per_chunk: args.tokens_per_chunk,
         faults: args.error_after.map(error_after).into_iter().collect(),
     };
+    let model = spec.model.clone();
+    // Whoever reads the ports may ask at once.
+    server.begin_unrecorded("flags", spec)?;
     println!("{}", serde_json::json!({"ports": server.ports()}));
     let url = |port: &u16| format!("http://127.0.0.1:{port}");
     let urls: Vec<String> = server.ports().iter().map(url).collect();
     eprintln!(
-        "serving model {:?}, Ctrl-C ends; watch it with: lab watch --servers {}",
-        spec.model,
+        "serving model {model:?}, Ctrl-C ends; watch it with: lab watch --servers {}",
         urls.join(",")
     );
-    server.begin_unrecorded("flags", spec)?;
     loop {
         // Interrupts end the process; nothing else wakes this thread for good.
         std::thread::park();

@@ -144,8 +144,10 @@ enum Trouble {
 /// Hands the request on and the reply back as it comes, byte by byte the same.
 fn relay(client: &TcpStream, request: &Request, recording: &Recording) -> Result<Heard, Trouble> {
     let asked = connect(&recording.upstream).and_then(|upstream| {
+        // The server may have it before the write returns.
+        let sent_ns = now_ns();
         (&upstream).write_all(&as_sent(request, &recording.upstream))?;
-        Ok((upstream, now_ns()))
+        Ok((upstream, sent_ns))
     });
     let (upstream, sent_ns) = asked.map_err(Trouble::Upstream)?;
     let mut heard = Heard::new(sent_ns, recording.with_text);
