@@ -19,7 +19,8 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<Exit, Failure> {
-    let prepared = prepare(&args.question, paths, vec![])?;
+    let mut prepared = prepare(&args.question, paths, vec![])?;
+    prepared.plan.runs = lab_plan::light_checks(&prepared.experiment, &prepared.plan)?;
     if let Some(model) = given_model(&prepared.experiment) {
         check_servers(&args.question.choices.servers, &model)?;
     }
@@ -39,14 +40,13 @@ pub(crate) fn verify(args: &VerifyArgs, paths: &Paths) -> Result<Exit, Failure> 
         &options,
         &interrupt,
     )?;
-    let checks = lab_plan::light_checks(&prepared.experiment, &prepared.plan)?;
     let lightest = prepared.experiment.lightest();
     let levels = lightest.iter().map(|(factor, level)| format!("{factor} {level}"));
     let levels: Vec<String> = levels.collect();
     if !levels.is_empty() {
         println!("asked at {}: the smallest of its cells", levels.join(", "));
     }
-    let verdicts = sweep.verify(&checks, &mut Bar::new(true))?;
+    let verdicts = sweep.verify(&mut Bar::new(true))?;
     for verdict in &verdicts {
         match &verdict.checked {
             Checked::Right => println!("right   {}", verdict.variant),

@@ -209,17 +209,14 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// Runs each variant's check and says what its answer was, without recording anything.
+    /// Runs each variant once and checks its answer, without recording anything.
     ///
     /// # Errors
     /// Where the lab's own server fails.
-    pub fn verify(
-        &mut self,
-        checks: &[PlannedRun],
-        progress: &mut dyn Progress,
-    ) -> Result<Vec<Verified>, DriverError> {
+    pub fn verify(&mut self, progress: &mut dyn Progress) -> Result<Vec<Verified>, DriverError> {
+        let warmups: Vec<_> = self.plan.runs.iter().filter(|run| run.warmup).cloned().collect();
         let mut verdicts = Vec::new();
-        for planned in checks {
+        for planned in &warmups {
             progress.at(&Position { label: &planned.variant, ..Position::default() });
             let Some(done) = self.one(planned, progress)? else { break };
             let reason = done.run.reason.unwrap_or_default();

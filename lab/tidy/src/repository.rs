@@ -129,7 +129,7 @@ fn files(root: &Path) -> io::Result<Vec<String>> {
     Ok(found)
 }
 
-/// Whether a variant's `build` made it. Where the variant went away, as `git stash -u` lets it, what it
+/// Whether a variant's `build` made it. Where the variant went away, as by `git stash -u`, what it
 /// built is left alone in its folder.
 fn is_built(root: &Path, path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();

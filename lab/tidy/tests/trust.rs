@@ -1,4 +1,5 @@
-//! The pages of the lab's own errors, and of those of load generators, follow from their tables.
+//! The pages of the lab's own errors, of load generators and of what a token takes follow from
+//! their tables.
 
 use std::process::Command;
 

@@ -54,7 +54,8 @@ const ANSWER: &str = r#"read -r line; echo "$line" >> "$ASKED"
 run=${line#*\"run\":\"}; run=${run%%\"*}
 counters='{"files":1,"matches":0,"files_unreadable":0,"wall_ns":1}'
 samples='{"answer_file":[],"answer_offset_bytes":[],"answer_hash":[]}'
-echo "{\"protocol\":1,\"run\":\"$run\",\"status\":\"ok\",\"counters\":$counters,\"samples\":$samples}""#;
+numbers="\"counters\":$counters,\"samples\":$samples"
+echo "{\"protocol\":1,\"run\":\"$run\",\"status\":\"ok\",$numbers}""#;
 
 #[test]
 fn verify_writes_the_smallest_corpus_alone_and_asks_what_is_asked_of_it() {
