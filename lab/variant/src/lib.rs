@@ -17,4 +17,4 @@ pub use clock::{cpu_ns, now_ns, thread_cpu_ns};
 pub use entry::{Numbers, at_least_one, variant_main};
 pub use error::{RunError, caught};
 pub use identity::Identity;
-pub use usage::{high_water_bytes, kernel_number, usage};
+pub use usage::{high_water_bytes, kernel_number, usage, usage_of_children};

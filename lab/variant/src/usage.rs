@@ -9,6 +9,11 @@ pub fn usage() -> Usage {
     getrusage(UsageWho::RUSAGE_SELF).expect("RUSAGE_SELF is always known")
 }
 
+/// CPU time, faults and context switches of the children that this process has waited for.
+pub fn usage_of_children() -> Usage {
+    getrusage(UsageWho::RUSAGE_CHILDREN).expect("RUSAGE_CHILDREN is always known")
+}
+
 /// The most memory that this process has held, in bytes. Not `ru_maxrss`: after a fork that starts
 /// at what the parent needed.
 pub fn high_water_bytes() -> u64 {
