@@ -22,6 +22,7 @@ mod progress;
 mod report;
 mod run;
 mod serve;
+mod shard;
 mod site;
 mod verify;
 mod watch;
@@ -72,6 +73,8 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Run an experiment, record it and write its report
     Run(run::RunArgs),
+    /// Put together what several machines recorded
+    Shard(shard::ShardArgs),
     /// Write the report of recorded runs
     Report(report::ReportArgs),
     /// Copy recorded runs and their report into a folder to commit; or print every analysed run
@@ -129,6 +132,7 @@ fn run(Cli { place, command }: Cli) -> Result<Exit, Failure> {
         Command::Plan(args) => plan::plan(&args, &paths?),
         Command::Verify(args) => verify::verify(&args, &paths?),
         Command::Run(args) => run::run(&args, &paths?),
+        Command::Shard(args) => shard::shard(&args, &paths?),
         Command::Report(args) => report::report(&args, paths.ok().as_ref()),
         Command::Export(args) => export::export(&args, paths.ok().as_ref()),
         Command::New(args) => new::new(&args, &paths?),

@@ -39,7 +39,7 @@ pub(crate) struct Question {
 }
 
 /// What the command line changes of an experiment.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct Choices {
     /// A named change that the file declares
     #[arg(long, value_name = "NAME")]
@@ -67,7 +67,7 @@ pub(crate) struct Choices {
 
 impl Choices {
     fn session(&self) -> Option<SessionOf> {
-        self.shared.or(self.session.map(|number| SessionOf { number, sharing: 1 }))
+        self.shared.or(self.session.map(|number| SessionOf { number, sharing: 1, held: None }))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `lab run`.
 
-mod sessions;
+pub(crate) mod sessions;
+pub(crate) mod shard;
 
 use std::{
     fs,
@@ -8,10 +9,10 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use lab_driver::{Sweep, SweepEnd, SweepOptions, check_servers};
 use lab_family::Referee;
-use lab_record::RunFile;
+use lab_record::{Nuisance, RunFile};
 use lab_site::records::{bound::Place, load};
 use serde_json::json;
 
@@ -23,7 +24,7 @@ use crate::{
     plan::{Choices, Prepared, Question, given_model, prepare, sessions_of, summary},
     progress::Bar,
     report::write_report,
-    run::sessions::Numbers,
+    run::{sessions::Numbers, shard::Shard},
 };
 
 #[derive(Args, Clone)]
@@ -47,6 +48,13 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", requires = "out", conflicts_with_all = ["resume", "session"],
         value_parser = Numbers::parse)]
     sessions: Option<Numbers>,
+    /// Draw anew everything but this, to see how much of the spread between sessions it carries
+    #[arg(long, value_enum, value_name = "WHAT", requires = "sessions")]
+    hold: Option<Hold>,
+    /// Of these sessions only every Mth, from the Ith on: for one of M machines that share --out or
+    /// whose folders `lab shard merge` puts together
+    #[arg(long, value_name = "I/M", requires = "sessions", value_parser = Shard::parse)]
+    shard: Option<Shard>,
     #[command(flatten)]
     idle: IdleArgs,
     /// Skip the start-up times
@@ -58,6 +66,23 @@ pub(crate) struct RunArgs {
     /// Print the result as one JSON line, without a progress bar
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Hold {
+    /// Orders, lengths and schedules
+    Order,
+    /// The files of corpora
+    Files,
+}
+
+impl From<Hold> for Nuisance {
+    fn from(hold: Hold) -> Self {
+        match hold {
+            Hold::Order => Self::Order,
+            Hold::Files => Self::Files,
+        }
+    }
 }
 
 pub(crate) fn run(args: &RunArgs, paths: &Paths) -> Result<Exit, Failure> {

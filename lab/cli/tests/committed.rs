@@ -34,6 +34,37 @@ fn committed_reports_follow_from_their_records() {
     }
 }
 
+/// What holds over committed sessions; `tools/sessions pages` writes it.
+#[test]
+fn pages_of_sessions_follow_from_their_records() {
+    let folder = root().join("reports/sessions");
+    let entries = fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let experiments: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    assert!(!experiments.is_empty());
+    for experiment in experiments {
+        let records = (1..).map(|number: u32| experiment.join(number.to_string()));
+        let records: Vec<PathBuf> = records.take_while(|record| record.exists()).collect();
+        let (first, later) = records.split_at(6);
+        let page = |ending: &str| {
+            let name = experiment.file_name().unwrap().to_string_lossy();
+            fs::read_to_string(folder.join(format!("{name}{ending}.md"))).unwrap()
+        };
+        let said = |later: &[PathBuf]| {
+            let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+            lab.arg("--root").arg(root()).arg("report").arg(&first[0]);
+            lab.arg("--over").args(&first[1..]);
+            if !later.is_empty() {
+                lab.arg("--next").args(later);
+            }
+            String::from_utf8(lab.assert().success().get_output().stdout.clone()).unwrap()
+        };
+        assert_eq!(said(&[]), page(""), "{}", experiment.display());
+        if !later.is_empty() {
+            assert_eq!(said(later), page("-later"), "{}", experiment.display());
+        }
+    }
+}
+
 /// Committed rows are from before the driver wrote down what work was declared: it is planned again
 /// here. So the bounds of the laws are those of records that nobody doubts.
 #[test]

@@ -9,6 +9,7 @@ use std::{
 use lab_family::{Answer, Checked, Needs, Places, ServersNeeded, Truth, Work};
 use lab_plan::Experiment;
 use lab_protocol::{RunOutcome, Status};
+use lab_record::Nuisance;
 
 use crate::{
     Catalog, DriverError, Program, SweepOptions,
@@ -81,7 +82,7 @@ impl Services {
             corpora: Corpora::new(
                 &options.lab,
                 &options.workspace.join("corpora"),
-                experiment.session.map(|_| scratch.join("corpora")),
+                copies_files(experiment).then(|| scratch.join("corpora")),
             ),
             texts,
             scratch: scratch.to_owned(),
@@ -214,6 +215,11 @@ impl Services {
         };
         Ok(work.check(&answer, &truth))
     }
+}
+
+/// Whether the sweep is a session that reads copies of its own.
+fn copies_files(experiment: &Experiment) -> bool {
+    experiment.session.is_some_and(|session| session.draws(Nuisance::Files))
 }
 
 /// Of the text files that every run reads.

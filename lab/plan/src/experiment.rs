@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab_family::{Cell, Family, InputError, Needs, Section, text};
-use lab_record::{Analysis, Contrast, Expectation, Rounds, SessionOf};
+use lab_record::{Analysis, Contrast, Expectation, Nuisance, Rounds, SessionOf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -171,7 +171,9 @@ impl Experiment {
     #[must_use]
     pub fn of_session(mut self, session: SessionOf) -> Self {
         let written = &mut self.written;
-        written.seed = written.seed.wrapping_add(u64::from(session.number.saturating_sub(1)));
+        if session.draws(Nuisance::Order) {
+            written.seed = written.seed.wrapping_add(u64::from(session.number.saturating_sub(1)));
+        }
         let sharing = session.sharing.max(1);
         written.blocks = written.blocks.div_ceil(sharing).max(written.blocks.min(LEAST_BLOCKS));
         if let Some(rounds) = &mut written.analysis.rounds {

@@ -59,7 +59,7 @@ pub use schema::{
     Analysis, CardUse, Comparison, Contrast, GitState, Kept, Machine, Noise, Pairing, Run, RunFile,
     Scale, Session, SessionEvent, Spread, Status, VariantEntry, Verification, Window,
 };
-pub use session::{SessionOf, Sessions};
+pub use session::{Nuisance, SessionOf, Sessions};
 pub use store::Results;
 pub use writer::Writer;
 

@@ -17,6 +17,7 @@ use lab_family::{Better, Unit};
 use lab_record::{Comparison, Contrast, Scale};
 use lab_stats::{
     by_session::{ENOUGH_SESSIONS, OverSessions, over_sessions, verdict},
+    describe::median,
     outcome::Outcome,
     sessions::Sessions,
 };
@@ -26,7 +27,7 @@ use crate::chapter::Column::{Any, Count, Words};
 use crate::compare::{PairKey, scaled_margin};
 use crate::contrast::sides;
 use crate::study::{Study, show_on};
-use crate::tables::{Entry, Table, show_with_ends};
+use crate::tables::{Entry, Table, show_percent, show_with_ends};
 
 use machines::{Machines, OnMachines};
 pub use next::next;
@@ -67,7 +68,39 @@ pub fn over(studies: &[Study]) -> Option<String> {
     let questions = questions(studies);
     let told = questions.iter().filter(|question| !question.lines.is_empty());
     let tables: Vec<String> = told.map(Question::table).collect();
-    (!tables.is_empty()).then(|| tables.concat())
+    let summary = summary(&questions)?;
+    (!tables.is_empty()).then(|| format!("{summary}\n\n{}", tables.concat()))
+}
+
+/// How many differences have a verdict, how many differ by session, and how far sessions differ.
+fn summary(questions: &[Question]) -> Option<String> {
+    let lines = || {
+        let all = questions.iter().flat_map(|it| it.lines.iter().map(move |line| (it, line)));
+        all.filter(|(_, line)| !line.is_control)
+    };
+    let count = |outcome| lines().filter(|(_, line)| line.outcome == outcome).count();
+    let words: Vec<String> = Outcome::ALL
+        .into_iter()
+        .map(|outcome| (count(outcome), outcome))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, outcome)| format!("{count} {outcome}"))
+        .collect();
+    let is_apart = |line: &Line| line.over.over.as_ref().is_some_and(Sessions::differ);
+    let differ = lines().filter(|(_, line)| is_apart(line)).count();
+    let ratios = lines().filter(|(question, _)| question.asked.scale == Scale::Ratio);
+    let taus: Vec<f64> =
+        ratios.filter_map(|(_, line)| Some(line.over.over.as_ref()?.tau)).collect();
+    let shown = |tau: f64| show_percent(tau.exp_m1()).trim_start_matches('+').to_owned();
+    let spread = match (median(&taus), taus.iter().copied().max_by(f64::total_cmp)) {
+        (Some(middle), Some(most)) => {
+            format!(" τ of ratios is {} in the middle, {} at most.", shown(middle), shown(most))
+        }
+        _ => String::new(),
+    };
+    let all = lines().count();
+    (all > 0).then(|| {
+        format!("{all} differences: {}; {differ} differ by session.{spread}", words.join(", "))
+    })
 }
 
 /// How well each question is known over the sessions, and where more time is spent best, a line

@@ -6,11 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lab_record::{SessionEvent, SessionOf};
+use lab_record::{Nuisance, Results, SessionEvent, SessionOf};
 use lab_site::records::{load, over};
 use serde_json::json;
 
-use super::{Exit, Failure, Paths, RunArgs, one};
+use super::{Exit, Failure, Paths, RunArgs, one, shard};
 use crate::plan::{Question, prepare};
 
 /// More is a typing mistake.
@@ -38,9 +38,9 @@ impl Numbers {
         Self(1..=count)
     }
 
-    fn each(&self) -> impl Iterator<Item = SessionOf> {
+    fn each(&self, held: Option<Nuisance>) -> impl Iterator<Item = SessionOf> {
         let sharing = self.0.clone().count() as u32;
-        self.0.clone().map(move |number| SessionOf { number, sharing })
+        self.0.clone().map(move |number| SessionOf { number, sharing, held })
     }
 }
 
@@ -60,30 +60,48 @@ pub(super) fn all(
     out: &Path,
 ) -> Result<Exit, Failure> {
     let mut asked = asked(args, paths, out)?;
-    let count = numbers.each().count();
+    let sessions: Vec<SessionOf> = numbers.each(args.hold.map(Nuisance::from)).collect();
+    let count = sessions.len();
     let mut has_failed = false;
-    for (round, session) in numbers.each().enumerate() {
+    let is_ours = |place| args.shard.is_none_or(|shard| shard.has(place));
+    let ours = sessions.iter().enumerate().filter(|(place, _)| is_ours(*place));
+    for (round, session) in ours {
         for one in &asked {
             eprintln!("session {} ({} of {count}) of {}", session.number, round + 1, one.shown());
-            match once(args, paths, one, session)? {
+            match once(args, paths, one, *session)? {
                 Some(Exit::Interrupted) => return Ok(Exit::Interrupted),
                 end => has_failed |= end == Some(Exit::Failed),
             }
         }
         asked.rotate_left(1);
     }
+    // The other sessions are other machines'.
+    if args.shard.is_some() {
+        return Ok(Exit::failed_if(has_failed));
+    }
     for one in &asked {
-        let folders: Vec<PathBuf> = numbers.each().map(|session| one.of(session)).collect();
-        let over = over::put_together(&folders)?;
-        over.notes.iter().for_each(|note| eprintln!("note: {note}"));
-        let page = one.folder.join(PAGE);
-        fs::write(&page, &over.text).map_err(|error| Failure::file(&page, error))?;
-        match args.json {
-            true => println!("{}", json!({ "results": paths.shown(&one.folder), "page": PAGE })),
-            false => print!("\n{}{}\n", over.text, paths.shown(&page)),
-        }
+        let folders: Vec<PathBuf> = sessions.iter().map(|session| one.of(*session)).collect();
+        tell(&folders, &one.folder, paths, args.json)?;
     }
     Ok(Exit::failed_if(has_failed))
+}
+
+/// Writes what holds over these sessions into their folder, and prints it.
+pub(crate) fn tell(
+    sessions: &[PathBuf],
+    folder: &Path,
+    paths: &Paths,
+    json: bool,
+) -> Result<(), Failure> {
+    let over = over::put_together(sessions)?;
+    over.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    let page = folder.join(PAGE);
+    fs::write(&page, &over.text).map_err(|error| Failure::file(&page, error))?;
+    match json {
+        true => println!("{}", json!({ "results": paths.shown(folder), "page": PAGE })),
+        false => print!("\n{}{}\n", over.text, paths.shown(&page)),
+    }
+    Ok(())
 }
 
 /// All of them can be planned, before the first of them runs.
@@ -116,15 +134,32 @@ fn once(
 ) -> Result<Option<Exit>, Failure> {
     let folder = asked.of(session);
     let begun = folder.join("run.json").exists().then(|| load::results(&folder)).transpose()?;
-    let last = begun.as_ref().and_then(|results| results.sessions.last());
-    if last.is_some_and(|session| session.event == SessionEvent::Finished) {
+    if begun.as_ref().is_some_and(is_finished) {
         return Ok(None);
     }
-    let (resume, out) = if begun.is_some() { (Some(folder), None) } else { (None, Some(folder)) };
+    let attempt = match args.shard {
+        Some(_) => Some(shard::attempt(&asked.folder, session.number)?),
+        None => None,
+    };
+    let (resume, out) = match begun {
+        Some(_) if attempt.is_none() => (Some(folder.clone()), None),
+        _ => (None, Some(attempt.clone().unwrap_or_else(|| folder.clone()))),
+    };
     let experiment = vec![asked.experiment.to_owned()];
     let mut args = RunArgs { experiment, resume, out, ..args.clone() };
     args.choices.shared = Some(session);
-    one(&args, paths).map(Some)
+    let end = one(&args, paths)?;
+    // One that was interrupted may be gone on with by hand; the engine begins another.
+    if let Some(attempt) = attempt.filter(|_| end != Exit::Interrupted) {
+        let superseded = shard::publish(&attempt, &folder)?;
+        superseded.into_iter().for_each(|said| eprintln!("note: {said}"));
+    }
+    Ok(Some(end))
+}
+
+/// Whether all runs of a session were taken.
+pub(crate) fn is_finished(results: &Results) -> bool {
+    results.sessions.last().is_some_and(|session| session.event == SessionEvent::Finished)
 }
 
 impl Asked<'_> {
@@ -143,8 +178,8 @@ mod tests {
 
     #[test]
     fn sessions_are_given_by_their_count_or_their_numbers() {
-        let all = |text| Numbers::parse(text).map(|numbers| numbers.each().collect::<Vec<_>>());
-        let of = |number, sharing| SessionOf { number, sharing };
+        let all = |text| Numbers::parse(text).map(|it| it.each(None).collect::<Vec<_>>());
+        let of = |number, sharing| SessionOf { number, sharing, held: None };
         assert_eq!(all("2"), Ok(vec![of(1, 2), of(2, 2)]));
         assert_eq!(all("7-9"), Ok(vec![of(7, 3), of(8, 3), of(9, 3)]));
         for wrong in ["", "1", "0-3", "3-3", "9-7", "1-65", "six", "-6"] {

@@ -20,6 +20,7 @@ mod runtimes;
 mod sayings;
 mod schedulers;
 mod screen;
+mod shards;
 #[path = "../unchained/mod.rs"]
 mod unchained;
 mod workflows;

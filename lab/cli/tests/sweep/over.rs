@@ -100,6 +100,16 @@ fn sessions_of_one_command_share_the_time_and_go_on_where_they_were_stopped() {
 }
 
 #[test]
+fn what_is_held_is_not_drawn_anew() {
+    let world = world();
+    let run = ["run", "experiments/e.toml", "--sessions", "2", "--out", "s", "--no-startup"];
+    let end = world.lab(&[&run[..], &["--hold", "order"]].concat()).assert().code(0);
+    end.stderr(contains("2 drew the same orders as "));
+    let seeds = ["s/1", "s/2"].map(|it| Results::load(&world.path(it)).unwrap().run_file.seed);
+    assert_eq!(seeds, [1, 1]);
+}
+
+#[test]
 fn sessions_of_several_experiments_take_turns() {
     let world = world();
     world.experiment("paced", 2, "");

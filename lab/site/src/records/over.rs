@@ -6,7 +6,7 @@ use std::{
 };
 
 use lab_console::Failure;
-use lab_record::{Machine, RunFile, VariantEntry};
+use lab_record::{Machine, Nuisance, RunFile, VariantEntry};
 use lab_report::{Frame, Study, day, family_of, next, over, spend};
 
 use super::load;
@@ -123,7 +123,8 @@ fn head(frames: &[Frame]) -> String {
         1 => "on one machine".to_owned(),
         many => format!("on {many} machines, whose differences are in τ too"),
     };
-    let are_copied = frames.iter().all(|frame| frame.run_file.session.is_some());
+    let copies = |frame: &Frame| frame.run_file.session.is_some_and(|it| it.draws(Nuisance::Files));
+    let are_copied = frames.iter().all(copies);
     let (corpora, stayed) = if are_copied { (" and corpora", "") } else { ("", ", and corpora") };
     format!(
         "{} sessions of `{}`, {days}, {where_run}. Each began with new copies of programs{corpora} \
