@@ -254,6 +254,9 @@ impl Question<'_> {
     }
 
     fn size(&self, difference: f64) -> String {
+        if difference == 0.0 && self.asked.scale == Scale::Ratio {
+            return "0 %".to_owned();
+        }
         self.show(difference).trim_start_matches(['+', '±']).to_owned()
     }
 
