@@ -39,7 +39,7 @@ fn committed_reports_follow_from_their_records() {
 fn pages_of_sessions_follow_from_their_records() {
     let folder = root().join("reports/sessions");
     let entries = fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path());
-    let experiments: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    let experiments: Vec<PathBuf> = entries.filter(|path| path.join("1").is_dir()).collect();
     assert!(!experiments.is_empty());
     for experiment in experiments {
         let records = (1..).map(|number: u32| experiment.join(number.to_string()));
@@ -47,7 +47,7 @@ fn pages_of_sessions_follow_from_their_records() {
         let (first, later) = records.split_at(6);
         let page = |ending: &str| {
             let name = experiment.file_name().unwrap().to_string_lossy();
-            fs::read_to_string(folder.join(format!("{name}{ending}.md"))).unwrap()
+            fs::read_to_string(folder.join(format!("details/{name}{ending}.md"))).unwrap()
         };
         let said = |later: &[PathBuf]| {
             let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));

@@ -445,7 +445,6 @@ fn an_export_reads_like_its_source() {
     assert_eq!(read.runs, source.runs);
     assert_eq!(read.samples(&read.runs[0]).unwrap(), samples());
     assert!(!copy.join("samples").exists(), "one file, not one per run");
-
     let slim = |_: &RunFile, _: &Run, mut samples: Samples| {
         let column = Column::Histogram(Histogram::of(&[1, 2, 3]));
         samples.columns.insert("token_received_ns".to_owned(), column);
@@ -483,8 +482,7 @@ fn each_run_of_an_export_finds_its_own_samples() {
 #[test]
 fn many_runs_are_exported_packed_and_read_the_same() {
     let home = tempfile::tempdir().unwrap();
-    let (dir, copy, again) =
-        (home.path().join("r"), home.path().join("copy"), home.path().join("again"));
+    let [dir, copy, again] = ["r", "copy", "again"].map(|name| home.path().join(name));
     let mut writer = written(&dir);
     let few = Results::load(&dir).unwrap();
     few.export(&copy, |_, _, samples| samples).unwrap();

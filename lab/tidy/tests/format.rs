@@ -20,6 +20,7 @@ const CHAPTERS: [(&str, &str, &str); 16] = [
     ("A comparison", EXPERIMENT, "Comparison"),
     ("A contrast", EXPERIMENT, "Contrast"),
     ("Rounds", EXPERIMENT, "Rounds"),
+    ("Sessions", EXPERIMENT, "Sessions"),
     ("An expectation", EXPERIMENT, "Expectation"),
     ("A side of an expectation", EXPERIMENT, "Quantity"),
     ("`[runtimes]`", EXPERIMENT, "RuntimesSection"),

@@ -8,8 +8,9 @@ use lab_tidy::repository::Repository;
 /// `lab compare` said what it costs, beside what other rules find and how often they err; 46,600
 /// until a how-to for each kind of what is compared was asked for; 48,600 until runtimes were taken
 /// to their limits and the simulator spoke two APIs; 52,500 until each family's page had the JSON
-/// that its programs read and write; 58,500 until load generators and Tokio's versions had reports.
-const WORDS_MAX: usize = 62_500;
+/// that its programs read and write; 58,500 until load generators and Tokio's versions had reports;
+/// 62,500 until dropped replies, replayed traces, what a token takes and sessions had theirs.
+const WORDS_MAX: usize = 66_800;
 
 fn words(text: &str) -> usize {
     text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()

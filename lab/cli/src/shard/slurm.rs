@@ -39,7 +39,7 @@ pub(super) struct SubmitArgs {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Options for sbatch, for instance "--partition=bench --constraint=zen4"
-    #[arg(long, value_name = "OPTIONS", default_value = "")]
+    #[arg(long, value_name = "OPTIONS", default_value = "", allow_hyphen_values = true)]
     sbatch: String,
     /// Write the scripts and submit nothing
     #[arg(long)]
@@ -168,8 +168,8 @@ impl Script<'_> {
         let log = folder.join(log);
         let more = args.sbatch.split_whitespace().map(|option| format!("#SBATCH {option}\n"));
         format!(
-            "#!/bin/sh\n# Written by `lab shard submit slurm`.\n#SBATCH --job-name=lab-{name}{job}\n\
-             #SBATCH --nodes=1 --ntasks=1\n#SBATCH --open-mode=append\n#SBATCH --output={}\n{}",
+            "#!/bin/sh\n# Written by `lab shard submit slurm`.\n\
+             #SBATCH --job-name=lab-{name}{job}\n#SBATCH --nodes=1 --ntasks=1\n#SBATCH --open-mode=append\n#SBATCH --output={}\n{}",
             log.display(),
             more.collect::<String>()
         )

@@ -81,7 +81,7 @@ fn a_session_that_another_attempt_has_completed_is_not_taken_again() {
     assert_eq!(fs::read_dir(world.path("one/attempts")).unwrap().count(), 0);
 }
 
-/// Does what a script asks at once, one task after the other, and refuses what sbatch does not know.
+/// Does what a script asks, one task after the other, and refuses what sbatch does not know.
 const SBATCH: &str = r##"#!/bin/sh
 for script; do :; done
 sed -n 's/^#SBATCH //p' "$script" | tr ' ' '\n' | sed 's/=.*//' | while read -r option; do
