@@ -11,7 +11,7 @@ const PAGE: &str = "docs/FORMAT.md";
 const EXPERIMENT: &str = "experiment";
 
 /// Chapters of the page, and the schema and type whose keys each of them lists.
-const CHAPTERS: [(&str, &str, &str); 16] = [
+const CHAPTERS: [(&str, &str, &str); 17] = [
     ("A variant", "variant", ""),
     ("An experiment", EXPERIMENT, "Written"),
     ("Who takes part", EXPERIMENT, "Selection"),
