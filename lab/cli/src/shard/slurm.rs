@@ -169,7 +169,10 @@ impl Script<'_> {
         let more = args.sbatch.split_whitespace().map(|option| format!("#SBATCH {option}\n"));
         format!(
             "#!/bin/sh\n# Written by `lab shard submit slurm`.\n\
-             #SBATCH --job-name=lab-{name}{job}\n#SBATCH --nodes=1 --ntasks=1\n#SBATCH --open-mode=append\n#SBATCH --output={}\n{}",
+             #SBATCH --job-name=lab-{name}{job}\n\
+             #SBATCH --nodes=1 --ntasks=1\n\
+             #SBATCH --open-mode=append\n\
+             #SBATCH --output={}\n{}",
             log.display(),
             more.collect::<String>()
         )
