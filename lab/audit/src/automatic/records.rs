@@ -256,7 +256,7 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
         let printed: Vec<(f64, Printed)> =
             percentiles.iter().map(|(p, stat)| (*p, stat.number.clone())).collect();
         let stats: Vec<&Stat<'_>> = percentiles.iter().map(|(_, stat)| *stat).collect();
-        if !Group::comparable(&stats) {
+        if !Group::comparable(&stats) || stats.iter().any(|stat| is_part(stat)) {
             return;
         }
         if let Some((low, high)) = order_statistics::out_of_order(&printed) {
@@ -282,6 +282,13 @@ impl<'r, 'a> Checks<'_, 'r, 'a> {
             stats.iter().for_each(|stat| self.book.cell(stat.line, stat.index, None));
         }
     }
+}
+
+/// Whether it is a part of something about a time, such as of its variance: no percentile of it.
+fn is_part(stat: &Stat) -> bool {
+    let header = stat.header.trim_matches('`');
+    let is_time = ["_ns", "_us", "_ms", "_s"].iter().any(|unit| header.ends_with(unit));
+    is_time && stat.number.unit.as_deref() == Some("%")
 }
 
 /// Percentiles beyond what so few values can show, once a column.
