@@ -9,6 +9,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use lab_driver::copy_folder;
 use lab_record::SessionOf;
 use lab_site::records::load;
 
@@ -109,7 +110,7 @@ fn merge(args: &MergeArgs, paths: &Paths) -> Result<Exit, Failure> {
         let mut kept = Vec::new();
         for (number, found) in &sessions.complete {
             let to = folder.join(number.to_string());
-            copy(&found[0].folder, &to).map_err(|error| Failure::file(&to, error))?;
+            copy_folder(&found[0].folder, &to).map_err(|error| Failure::file(&to, error))?;
             kept.push(to);
         }
         tell(&kept, &folder, paths, args.json)?;
@@ -189,17 +190,4 @@ impl Sessions {
         }
         !missing.is_empty()
     }
-}
-
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
-        match entry.file_type()?.is_dir() {
-            true => copy(&from, &to)?,
-            false => drop(fs::copy(&from, &to)?),
-        }
-    }
-    Ok(())
 }

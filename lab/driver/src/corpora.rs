@@ -50,7 +50,7 @@ impl Corpora {
             self.make(corpus, &folder, interrupt)?;
             if let Some(copies) = &self.copies {
                 let to = copies.join(name(corpus));
-                copy(&folder, &to).map_err(|error| failed("copy", corpus, &error))?;
+                copy_folder(&folder, &to).map_err(|error| failed("copy", corpus, &error))?;
                 folder = to;
             }
             let what = format!("the corpus {}", name(corpus));
@@ -129,13 +129,16 @@ fn run(run: Run, shown: &str, interrupt: &AtomicBool) -> Result<(), DriverError>
 }
 
 /// Copies a folder to new files.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// Where something cannot be read or written; what was copied until then stays.
+pub fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (from, to) = (entry.path(), to.join(entry.file_name()));
         match entry.file_type()?.is_dir() {
-            true => copy(&from, &to)?,
+            true => copy_folder(&from, &to)?,
             false => drop(fs::copy(&from, &to)?),
         }
     }

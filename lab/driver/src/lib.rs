@@ -36,6 +36,7 @@ mod traces;
 mod words;
 
 pub use catalog::{Catalog, Program, families};
+pub use corpora::copy_folder;
 pub use gate::causes as noise_causes;
 pub use given::check_servers;
 pub use pinning::CPUS_MIN as PINNING_CPUS_MIN;

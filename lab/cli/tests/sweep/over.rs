@@ -8,7 +8,7 @@ use predicates::{prelude::PredicateBooleanExt, str::contains};
 
 use crate::{unchained::unchain, world::World};
 
-fn world() -> World {
+pub fn world() -> World {
     let world = World::new();
     world.variant("steady", "exec \"$FLOOR\"");
     world.variant("calm", "exec \"$FLOOR\"");

@@ -6,15 +6,7 @@ use assert_cmd::assert::{Assert, OutputAssertExt};
 use lab_record::Results;
 use predicates::{prelude::PredicateBooleanExt, str::contains};
 
-use crate::world::World;
-
-fn world() -> World {
-    let world = World::new();
-    world.variant("steady", "exec \"$FLOOR\"");
-    world.variant("calm", "exec \"$FLOOR\"");
-    world.experiment("paced", 2, "");
-    world
-}
+use crate::{over::world, world::World};
 
 fn run(world: &World, shard: &str, out: &str) {
     let run = ["run", "experiments/e.toml", "--sessions", "4", "--shard", shard, "--out", out];
