@@ -146,8 +146,8 @@ pub fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Has the kernel keep no page of a folder's files. How pages came to be kept decides how many a
-/// fault maps: of files that were written in small pieces 64 KiB, of those that were read ahead up
-/// to a megabyte, with a tenth of the faults (`tools/search/pages`).
+/// fault maps: of files that were written in small pieces 64 KiB, of those that were read ahead
+/// several hundred (`tools/search/pages`, on ext4 with large folios).
 fn let_go(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
